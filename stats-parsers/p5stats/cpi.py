@@ -19,56 +19,65 @@ PREFIX = "cpi."
 BUSY, IDLE, INSTRUCTIONS = "cycles.busy", "cycles.idle", "instructions"
 EMPTY = "empty"
 COLUMNS = ("phase", "ring", "event", "value")
-# The components in groups, for figures.
-GROUPS = {
-    "pairs and single instructions": (
-        "cpi.pairs",
-        "cpi.single.first",
-        "cpi.single.second",
-        "cpi.single.registers",
-        "cpi.single.new_code",
-        "cpi.single.other",
+# The components in groups, for figures: the short name of a group for columns, its name, and its
+# components.
+_GROUPS = (
+    (
+        "issue",
+        "pairs and single instructions",
+        (
+            "cpi.pairs",
+            "cpi.single.first",
+            "cpi.single.second",
+            "cpi.single.registers",
+            "cpi.single.new_code",
+            "cpi.single.other",
+        ),
     ),
-    "long instructions": ("cpi.long", "cpi.x87", "cpi.x87.waits", "cpi.strings", "cpi.segments"),
-    "transfers, interrupts, ports": (
-        "cpi.transfers",
-        "cpi.interrupts",
-        "cpi.serializing",
-        "cpi.ports",
+    (
+        "long",
+        "long instructions",
+        ("cpi.long", "cpi.x87", "cpi.x87.waits", "cpi.strings", "cpi.segments"),
     ),
-    "prefixes, AGI, banks, alignment": (
-        "cpi.prefixes",
-        "cpi.agi",
-        "cpi.banks",
-        "cpi.misaligned",
+    (
+        "transfers",
+        "transfers, interrupts, ports",
+        ("cpi.transfers", "cpi.interrupts", "cpi.serializing", "cpi.ports"),
     ),
-    "branches": ("cpi.branches",),
-    "waits for code": ("cpi.code.l2", "cpi.code.dram", "cpi.code.fill", "cpi.itlb"),
-    "waits for data": (
-        "cpi.data.l2",
-        "cpi.data.dram",
-        "cpi.data.fill",
-        "cpi.dtlb",
-        "cpi.locked",
-        "cpi.uncached",
-        "cpi.page_tables",
+    (
+        "pipes",
+        "prefixes, AGI, banks, alignment",
+        ("cpi.prefixes", "cpi.agi", "cpi.banks", "cpi.misaligned"),
     ),
-    "waits for the bus": (
-        "cpi.writes.buffers",
-        "cpi.writes.order",
-        "cpi.bus.writes",
-        "cpi.bus.reads",
-        "cpi.bus.others",
+    ("branches", "branches", ("cpi.branches",)),
+    ("code", "waits for code", ("cpi.code.l2", "cpi.code.dram", "cpi.code.fill", "cpi.itlb")),
+    (
+        "data",
+        "waits for data",
+        (
+            "cpi.data.l2",
+            "cpi.data.dram",
+            "cpi.data.fill",
+            "cpi.dtlb",
+            "cpi.locked",
+            "cpi.uncached",
+            "cpi.page_tables",
+        ),
     ),
-}
-# The names of the groups by short names, for columns.
-SHORT = dict(
-    zip(
-        ("issue", "long", "transfers", "pipes", "branches", "code", "data", "bus"),
-        GROUPS,
-        strict=True,
-    )
+    (
+        "bus",
+        "waits for the bus",
+        (
+            "cpi.writes.buffers",
+            "cpi.writes.order",
+            "cpi.bus.writes",
+            "cpi.bus.reads",
+            "cpi.bus.others",
+        ),
+    ),
 )
+GROUPS = {name: components for _, name, components in _GROUPS}
+SHORT = {short: name for short, name, _ in _GROUPS}
 
 
 @cache
